@@ -71,6 +71,7 @@ func main() {
 	v.twofold()
 	v.cosines()
 	v.rowLoops()
+	v.secular()
 	Generate()
 }
 

@@ -48,6 +48,7 @@ func main() {
 	p.twofold()
 	p.cosines()
 	p.rowLoops()
+	p.secular()
 	for name, b := range map[string]*bytes.Buffer{*out: &p.text, *stubs: &p.stubs} {
 		if err := os.WriteFile(name, b.Bytes(), 0o666); err != nil {
 			log.Fatal(err)

@@ -217,7 +217,7 @@ func shared(t *testing.T) *Backend {
 	if threads() != 2 {
 		t.Skip("skipped aloud: this OpenBLAS has one thread")
 	}
-	return &Backend{core: be.core, threads: 2, current: 2, slots: make(chan struct{}, 1)}
+	return &Backend{core: be.core, fallback: be.fallback, threads: 2, current: 2, slots: make(chan struct{}, 1)}
 }
 
 // TestThreadsOfCall checks that a call alone inside OpenBLAS has the threads that
@@ -400,10 +400,11 @@ func calls(be *Backend) map[string]func() {
 // TestSlots checks that every operation waits outside OpenBLAS while all slots are
 // taken, goes on when one is given back, and leaves none taken.
 func TestSlots(t *testing.T) {
+	own := backend(t).fallback
 	for name := range calls(backend(t)) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				be := &Backend{slots: make(chan struct{}, 2)}
+				be := &Backend{fallback: own, slots: make(chan struct{}, 2)}
 				call := calls(be)[name]
 				be.enter(1)
 				be.enter(1)

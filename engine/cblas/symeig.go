@@ -24,7 +24,7 @@ func (b *Backend) SymEig(
 	checkInt32(a, v)
 	b.enter(b.threadsFor(n))
 	defer b.leave()
-	return eigen.Sym((*inside)(b), a, w, v, work)
+	return eigen.Sym((*inside)(b), b.fallback.RowLoops(), a, w, v, work)
 }
 
 // SymEigWork returns the length of the workspace of SymEig.

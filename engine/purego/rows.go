@@ -6,7 +6,7 @@ import (
 )
 
 // RowLoops holds the loops of one kernel over the elements of rows. All kernels compute the same bits, except in
-// Axpy and AxpyRows. The zero value is not usable.
+// Axpy, AxpyRows and Poles. The zero value is not usable.
 type RowLoops struct{ kernel *kernel.Kernel }
 
 // RowLoopsOf returns the loops of the kernel with the given name. If this machine does not have this kernel, it
@@ -18,6 +18,9 @@ func RowLoopsOf(name string) RowLoops {
 	}
 	return RowLoops{k}
 }
+
+// RowLoops returns the loops of the kernel in use.
+func (b *Backend) RowLoops() RowLoops { return RowLoops{b.kernel} }
 
 // Centre overwrites z with (x − origin) − mean, element by element. See engine.Centre.
 func (l RowLoops) Centre(x, origin, mean, z []float64) {
@@ -101,6 +104,37 @@ func (l RowLoops) AxpyRows(
 		a.Stride,
 		&y[0],
 	)
+}
+
+// Poles sets delta[i] to (d[i] − origin) − tau. It returns the sums of zz[i]/delta[i] and of zz[i]/delta[i]². The
+// result partials is the sum of all partial sums of the first sum. If down is true, Poles begins with the last
+// element. See package eigen.
+func (l RowLoops) Poles(
+	down bool,
+	origin, tau float64,
+	d, zz, delta []float64,
+) (sum, slope, partials float64) {
+	n := len(delta)
+	matrix.CheckLength(n, len(d))
+	matrix.CheckLength(n, len(zz))
+	if n == 0 {
+		return 0, 0, 0
+	}
+	poles := l.kernel.Secular.Poles
+	if down {
+		poles = l.kernel.Secular.PolesDown
+	}
+	return poles(n, origin, tau, &d[0], &zz[0], &delta[0])
+}
+
+// ScaleQuotients multiplies y[i] by delta[i]/(d[i] − pole).
+func (l RowLoops) ScaleQuotients(pole float64, delta, d, y []float64) {
+	n := len(y)
+	matrix.CheckLength(n, len(delta))
+	matrix.CheckLength(n, len(d))
+	if n > 0 {
+		l.kernel.Secular.ScaleQuotients(n, pole, &delta[0], &d[0], &y[0])
+	}
 }
 
 // SquaredNorms returns the squared norms of the rows of x, which has at most four rows. See engine.SquaredNorms.

@@ -13,7 +13,7 @@ func (b *Backend) SymEig(
 	v matrix.Matrix,
 	work []float64,
 ) (ok bool) {
-	return eigen.Sym(b, a, w, v, work)
+	return eigen.Sym(b, b.RowLoops(), a, w, v, work)
 }
 
 // SymEigWork returns the length of the workspace of SymEig.

@@ -17,7 +17,7 @@ func BenchmarkSym(b *testing.B) {
 					ac, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, k*n), make([]float64, Work(n, k))
 					for b.Loop() {
 						copy(ac, a)
-						if !Sym(gonumKernels{}, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
+						if !Sym(gonumKernels{}, plainLoops{}, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
 							b.Fatal("not converged")
 						}
 					}

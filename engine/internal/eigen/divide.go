@@ -70,12 +70,13 @@ func vectorsWork(n, k int) int {
 // Sources: Cuppen (1981); Gu, Eisenstat (1995).
 func divide(
 	kr Kernels,
+	loops Loops,
 	n, k int,
 	d, e, w, v []float64,
 	ldv int,
 	work []float64,
 ) bool {
-	s := newDivider(kr, n, k, d, e, work)
+	s := newDivider(kr, loops, n, k, d, e, work)
 	clear(s.q)
 	if !s.solve(0, n, k) {
 		return false
@@ -91,6 +92,7 @@ func divide(
 
 func newDivider(
 	kr Kernels,
+	loops Loops,
 	n, k int,
 	d, e, work []float64,
 ) divider {
@@ -115,9 +117,10 @@ func newDivider(
 		},
 		solution: solution{
 			eq: secular{
-				d:  cut(n),
-				z:  cut(n),
-				zz: cut(n),
+				loops: loops,
+				d:     cut(n),
+				z:     cut(n),
+				zz:    cut(n),
 			},
 			lambda:  cut(n),
 			zhat:    cut(n),

@@ -42,6 +42,17 @@ type Kernels interface {
 	Symv(a matrix.Matrix, x, y []float64)
 }
 
+// Loops are the loops over the poles of a secular equation. The slices have the same length.
+type Loops interface {
+	// Poles sets delta[i] to (d[i] − origin) − tau. It returns the sums of zz[i]/delta[i] and of zz[i]/delta[i]². It
+	// adds up the elements from the first to the last or, if down is true, from the last to the first, in at most 16
+	// parallel sums. partials is the sum of all partial sums of zz[i]/delta[i].
+	Poles(down bool, origin, tau float64, d, zz, delta []float64) (sum, slope, partials float64)
+
+	// ScaleQuotients multiplies y[i] by delta[i]/(d[i] − pole).
+	ScaleQuotients(pole float64, delta, d, y []float64)
+}
+
 const eps = 0x1p-52
 
 // Work returns the length of the workspace of [Sym] for an n×n matrix and k eigenvectors. It is
@@ -63,6 +74,7 @@ func Work(n, k int) int {
 // does not converge; w and v are then unspecified. It panics if slices are too short.
 func Sym(
 	kr Kernels,
+	loops Loops,
 	sym matrix.Matrix,
 	w []float64,
 	vectors matrix.Matrix,
@@ -89,7 +101,7 @@ func Sym(
 	if k == 0 {
 		ok = qlValues(d, e, w)
 	} else {
-		ok = divide(kr, n, k, d, e, w, v, ldv, work)
+		ok = divide(kr, loops, n, k, d, e, w, v, ldv, work)
 	}
 	if !ok {
 		return false

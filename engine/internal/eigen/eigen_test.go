@@ -55,7 +55,7 @@ func run(t reporter, n, k, pad int, a []float64) (w, v []float64, ok bool) {
 		copy(ac[i*ld:i*ld+i+1], a[i*n:])
 	}
 	w, vc, work := guarded(n), guarded(max(0, (k-1)*ld+n)), guarded(Work(n, k))
-	ok = Sym(gonumKernels{}, matrix.Strided(n, n, ac, max(1, ld)), w, matrix.Strided(k, n, vc, max(1, ld)), work)
+	ok = symOf(matrix.Strided(n, n, ac, max(1, ld)), w, matrix.Strided(k, n, vc, max(1, ld)), work)
 	checkGuard(t, "a", ac)
 	checkGuard(t, "w", w)
 	checkGuard(t, "v", vc)
@@ -443,7 +443,7 @@ func TestNoAllocation(t *testing.T) {
 		ac, w, v, work := make([]float64, n*n), make([]float64, n), make([]float64, k*n), make([]float64, Work(n, k))
 		allocs := testing.AllocsPerRun(3, func() {
 			copy(ac, a)
-			if !Sym(kr, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
+			if !Sym(kr, plainLoops{}, matrix.View(n, n, ac), w, matrix.View(k, n, v), work) {
 				t.Error("not converged")
 			}
 		})
@@ -453,36 +453,41 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
+// symOf calls Sym with the kernels of these tests.
+func symOf(sym matrix.Matrix, w []float64, vectors matrix.Matrix, work []float64) bool {
+	return Sym(gonumKernels{}, plainLoops{}, sym, w, vectors, work)
+}
+
 func TestPanics(t *testing.T) {
 	const n, k = 5, 2
 	x := func(size int) []float64 { return make([]float64, size) }
 	for i, f := range []func(){
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(-1, n, x(25), n), x(n), matrix.Strided(0, n, x(10), n), x(Work(n, k)))
+			symOf(matrix.Strided(-1, n, x(25), n), x(n), matrix.Strided(0, n, x(10), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(-1, n, x(10), n), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(-1, n, x(10), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(n+1, n, x(30), n), x(Work(n, n)))
+			symOf(matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(n+1, n, x(30), n), x(Work(n, n)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n-1), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(25), n-1), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n-1), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n-1), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(24), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(24), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n-1), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(25), n), x(n-1), matrix.Strided(k, n, x(10), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(9), n), x(Work(n, k)))
+			symOf(matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(9), n), x(Work(n, k)))
 		},
 		func() {
-			Sym(gonumKernels{}, matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)-1))
+			symOf(matrix.Strided(n, n, x(25), n), x(n), matrix.Strided(k, n, x(10), n), x(Work(n, k)-1))
 		},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

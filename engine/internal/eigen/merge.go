@@ -235,13 +235,9 @@ func (s *divider) solveSecular(nStored int) bool {
 			return false
 		}
 		zhat := s.zhat[:len(delta)]
-		for i := range j {
-			zhat[i] *= delta[i] / (d[i] - d[j])
-		}
+		s.eq.loops.ScaleQuotients(d[j], delta[:j], d[:j], zhat[:j])
 		zhat[j] *= delta[j]
-		for i := j + 1; i < kept; i++ {
-			zhat[i] *= delta[i] / (d[i] - d[j])
-		}
+		s.eq.loops.ScaleQuotients(d[j], delta[j+1:], d[j+1:], zhat[j+1:])
 	}
 	for i, x := range s.zhat {
 		s.zhat[i] = math.Copysign(math.Sqrt(math.Abs(x)), s.eq.z[i])

@@ -28,6 +28,7 @@ const lastStep = 0x1p-28
 // ψ has the terms of the poles d₀ to d_p, and φ has the terms of the other poles. The poles around the root are
 // d_p and d_{p+1}. For the last root, d_p and d_{p+1} are the last two poles.
 type secular struct {
+	loops    Loops
 	rho      float64
 	d, z, zz []float64
 }
@@ -46,29 +47,14 @@ func (s *secular) eval(p, o int, tau float64, delta []float64) value {
 	d := s.d[:len(delta)]
 	zz := s.zz[:len(delta)]
 	origin := s.d[o]
-	var psi, dpsi, phi, dphi, partials float64
-	for i, x := range d[:p+1] {
-		x = (x - origin) - tau
-		delta[i] = x
-		t := 1 / x
-		u := zz[i] * t
-		psi += u
-		dpsi += u * t
-		partials -= psi
-	}
-	for i := len(delta) - 1; i > p; i-- {
-		x := (d[i] - origin) - tau
-		delta[i] = x
-		t := 1 / x
-		u := zz[i] * t
-		phi += u
-		dphi += u * t
-		partials += math.Abs(phi)
-	}
-	// Round-off arises in 1/rho, in the partial sums, in the terms (about three roundings each) and in tau.
+	psi, dpsi, below := s.loops.Poles(false, origin, tau, d[:p+1], zz[:p+1], delta[:p+1])
+	phi, dphi, above := s.loops.Poles(true, origin, tau, d[p+1:], zz[p+1:], delta[p+1:])
+	// Round-off arises in 1/rho, in the partial sums, in the terms (about three roundings each), when at most 16
+	// parallel sums are added (four roundings), and in tau. The terms of ψ have one sign, and so have the terms of φ.
 	bound := 1/s.rho +
-		partials +
-		4*(math.Abs(psi)+math.Abs(phi)) +
+		math.Abs(below) +
+		math.Abs(above) +
+		8*(math.Abs(psi)+math.Abs(phi)) +
 		math.Abs(tau)*(dpsi+dphi)
 	return value{1/s.rho + psi + phi, dpsi, dphi, bound}
 }
@@ -96,7 +82,7 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 	if last {
 		p--
 	}
-	o, tau, lo, hi := s.start(j, p)
+	o, tau, lo, hi := s.start(j, p, delta)
 	previous, middleWay := 0.0, false
 	for evaluations := range secularSteps {
 		v := s.eval(p, o, tau, delta)
@@ -141,7 +127,9 @@ func (s *secular) root(j int, delta []float64) (lambda float64, ok bool) {
 //
 // The first λ is the root of an approximation of f with only the two poles d_p and d_{p+1}. The approximation has
 // the value and slope of f in the middle of the interval that contains root j.
-func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
+//
+// The slice delta is overwritten.
+func (s *secular) start(j, p int, delta []float64) (o int, tau, lo, hi float64) {
 	last := j > p
 	gap := s.d[p+1] - s.d[p]
 	base := p
@@ -157,8 +145,8 @@ func (s *secular) start(j, p int) (o int, tau, lo, hi float64) {
 		dp = -gap - middle
 		dq = -middle
 	}
-	psi, dpsi := s.sumPoles(0, p, s.d[base], middle)
-	phi, dphi := s.sumPoles(p+2, len(s.d), s.d[base], middle)
+	psi, dpsi, _ := s.loops.Poles(false, s.d[base], middle, s.d[:p], s.zz[:p], delta[:p])
+	phi, dphi, _ := s.loops.Poles(true, s.d[base], middle, s.d[p+2:], s.zz[p+2:], delta[p+2:])
 	zp := s.zz[p]
 	zq := s.zz[p+1]
 	rest := 1/s.rho + psi + phi
@@ -209,19 +197,6 @@ func bisect(lo, hi float64) float64 {
 		return math.Copysign(math.Sqrt(math.Abs(near))*math.Sqrt(math.Abs(far)), far)
 	}
 	return lo + (hi-lo)/2
-}
-
-// sumPoles returns the terms zᵢ²/(dᵢ − λ) of the secular function summed over lo <= i < hi. It also returns the
-// derivative of this sum. Both are taken at λ = origin + tau.
-func (s *secular) sumPoles(lo, hi int, origin, tau float64) (sum, slope float64) {
-	zz := s.zz[:len(s.d)]
-	for i := lo; i < hi; i++ {
-		t := 1 / ((s.d[i] - origin) - tau)
-		u := zz[i] * t
-		sum += u
-		slope += u * t
-	}
-	return sum, slope
 }
 
 // correction returns the next step of the iteration for a root of the secular function f. It approximates f by

@@ -13,7 +13,7 @@ import (
 // lets through.
 func drawSecular(t *rapid.T) secular {
 	n := rapid.IntRange(1, 12).Draw(t, "n")
-	s := secular{rho: math.Pow(10, rapid.Float64Range(-12, 3).Draw(t, "rho"))}
+	s := secular{loops: plainLoops{}, rho: math.Pow(10, rapid.Float64Range(-12, 3).Draw(t, "rho"))}
 	x := rapid.Float64Range(-1, 1).Draw(t, "first")
 	var norm2 float64
 	for range n {
@@ -75,7 +75,7 @@ func TestSecularConverges(t *testing.T) {
 		size := func(digits float64) float64 { return math.Pow(10, -digits*rng.Float64()) * (0.5 + rng.Float64()) }
 		for range 2000 {
 			n := 2 + rng.IntN(40)
-			s := secular{rho: size(8), d: make([]float64, n), z: make([]float64, n), zz: make([]float64, n)}
+			s := secular{loops: plainLoops{}, rho: size(8), d: make([]float64, n), z: make([]float64, n), zz: make([]float64, n)}
 			norm, delta := 0.0, make([]float64, n)
 			for i := range n {
 				s.d[i] = size(digits[1])

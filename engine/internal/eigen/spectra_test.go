@@ -66,6 +66,33 @@ func (gonumKernels) Symv(a matrix.Matrix, x, y []float64) {
 	gonum.Implementation{}.Dsymv(blas.Lower, a.Rows, 1, a.Data, a.Stride, x, 1, 0, y, 1)
 }
 
+// plainLoops are the loops of these tests.
+type plainLoops struct{}
+
+func (plainLoops) Poles(
+	down bool,
+	origin, tau float64,
+	d, zz, delta []float64,
+) (sum, slope, partials float64) {
+	for k := range d {
+		i := k
+		if down {
+			i = len(d) - 1 - k
+		}
+		delta[i] = (d[i] - origin) - tau
+		sum += zz[i] / delta[i]
+		slope += zz[i] / delta[i] / delta[i]
+		partials += sum
+	}
+	return sum, slope, partials
+}
+
+func (plainLoops) ScaleQuotients(pole float64, delta, d, y []float64) {
+	for i := range y {
+		y[i] *= delta[i] / (d[i] - pole)
+	}
+}
+
 // A family makes symmetric n×n matrices, both triangles filled.
 type family struct {
 	name string

@@ -4912,3 +4912,283 @@ oneDone:
 	MOVSD   X3, s3+48(FP)
 	VZEROUPPER
 	RET
+
+DATA unitAVX2<>+0(SB)/8, $0x3ff0000000000000
+DATA unitAVX2<>+8(SB)/8, $0x3ff0000000000000
+DATA unitAVX2<>+16(SB)/8, $0x3ff0000000000000
+DATA unitAVX2<>+24(SB)/8, $0x3ff0000000000000
+GLOBL unitAVX2<>(SB), RODATA|NOPTR, $32
+
+// func polesAVX2(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+// Requires: AVX, FMA3, SSE2
+TEXT ·polesAVX2(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         d+24(FP), CX
+	MOVQ         zz+32(FP), DX
+	MOVQ         delta+40(FP), BX
+	VBROADCASTSD origin+8(FP), Y0
+	VBROADCASTSD tau+16(FP), Y1
+	VMOVUPD      unitAVX2<>+0(SB), Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	CMPQ         AX, $0x00000008
+	JLT          twoDone
+
+two:
+	VMOVUPD     (CX), Y9
+	VMOVUPD     (DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, (BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y3, Y3
+	VFMADD231PD Y9, Y10, Y5
+	VADDPD      Y3, Y7, Y7
+	VMOVUPD     32(CX), Y9
+	VMOVUPD     32(DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, 32(BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y4, Y4
+	VFMADD231PD Y9, Y10, Y6
+	VADDPD      Y4, Y8, Y8
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         two
+
+twoDone:
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	VMOVUPD     (CX), Y9
+	VMOVUPD     (DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, (BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y3, Y3
+	VFMADD231PD Y9, Y10, Y5
+	VADDPD      Y3, Y7, Y7
+	ADDQ        $0x20, CX
+	ADDQ        $0x20, DX
+	ADDQ        $0x20, BX
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VADDPD       Y8, Y7, Y7
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPD       X4, X3, X3
+	VHADDPD      X3, X3, X3
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VHADDPD      X5, X5, X5
+	VEXTRACTF128 $0x01, Y7, X4
+	VADDPD       X4, X7, X7
+	VHADDPD      X7, X7, X7
+	CMPQ         AX, $0x00000001
+	JLT          oneDone
+
+one:
+	VMOVSD      (CX), X4
+	VMOVSD      (DX), X6
+	VSUBPD      X0, X4, X4
+	VSUBPD      X1, X4, X4
+	VMOVSD      X4, (BX)
+	VDIVPD      X4, X2, X4
+	VMULPD      X4, X6, X6
+	VADDPD      X6, X3, X3
+	VFMADD231SD X4, X6, X5
+	VADDPD      X3, X7, X7
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	MOVSD X3, sum+48(FP)
+	MOVSD X5, slope+56(FP)
+	MOVSD X7, partials+64(FP)
+	VZEROUPPER
+	RET
+
+// func polesDownAVX2(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+// Requires: AVX, FMA3, SSE2
+TEXT ·polesDownAVX2(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         d+24(FP), CX
+	MOVQ         zz+32(FP), DX
+	MOVQ         delta+40(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	VBROADCASTSD origin+8(FP), Y0
+	VBROADCASTSD tau+16(FP), Y1
+	VMOVUPD      unitAVX2<>+0(SB), Y2
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	VXORPD       Y6, Y6, Y6
+	VXORPD       Y7, Y7, Y7
+	VXORPD       Y8, Y8, Y8
+	CMPQ         AX, $0x00000008
+	JLT          twoDone
+
+two:
+	SUBQ        $0x00000040, CX
+	SUBQ        $0x00000040, DX
+	SUBQ        $0x00000040, BX
+	VMOVUPD     (CX), Y9
+	VMOVUPD     (DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, (BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y3, Y3
+	VFMADD231PD Y9, Y10, Y5
+	VADDPD      Y3, Y7, Y7
+	VMOVUPD     32(CX), Y9
+	VMOVUPD     32(DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, 32(BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y4, Y4
+	VFMADD231PD Y9, Y10, Y6
+	VADDPD      Y4, Y8, Y8
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         two
+
+twoDone:
+	CMPQ AX, $0x00000004
+	JLT  vectorDone
+
+vector:
+	SUBQ        $0x00000020, CX
+	SUBQ        $0x00000020, DX
+	SUBQ        $0x00000020, BX
+	VMOVUPD     (CX), Y9
+	VMOVUPD     (DX), Y10
+	VSUBPD      Y0, Y9, Y9
+	VSUBPD      Y1, Y9, Y9
+	VMOVUPD     Y9, (BX)
+	VDIVPD      Y9, Y2, Y9
+	VMULPD      Y9, Y10, Y10
+	VADDPD      Y10, Y3, Y3
+	VFMADD231PD Y9, Y10, Y5
+	VADDPD      Y3, Y7, Y7
+	SUBQ        $0x00000004, AX
+	CMPQ        AX, $0x00000004
+	JGE         vector
+
+vectorDone:
+	VADDPD       Y4, Y3, Y3
+	VADDPD       Y6, Y5, Y5
+	VADDPD       Y8, Y7, Y7
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPD       X4, X3, X3
+	VHADDPD      X3, X3, X3
+	VEXTRACTF128 $0x01, Y5, X4
+	VADDPD       X4, X5, X5
+	VHADDPD      X5, X5, X5
+	VEXTRACTF128 $0x01, Y7, X4
+	VADDPD       X4, X7, X7
+	VHADDPD      X7, X7, X7
+	CMPQ         AX, $0x00000001
+	JLT          oneDone
+
+one:
+	SUBQ        $0x00000008, CX
+	SUBQ        $0x00000008, DX
+	SUBQ        $0x00000008, BX
+	VMOVSD      (CX), X4
+	VMOVSD      (DX), X6
+	VSUBPD      X0, X4, X4
+	VSUBPD      X1, X4, X4
+	VMOVSD      X4, (BX)
+	VDIVPD      X4, X2, X4
+	VMULPD      X4, X6, X6
+	VADDPD      X6, X3, X3
+	VFMADD231SD X4, X6, X5
+	VADDPD      X3, X7, X7
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	MOVSD X3, sum+48(FP)
+	MOVSD X5, slope+56(FP)
+	MOVSD X7, partials+64(FP)
+	VZEROUPPER
+	RET
+
+// func scaleQuotientsAVX2(n int, pole float64, delta *float64, d *float64, y *float64)
+// Requires: AVX
+TEXT ·scaleQuotientsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         delta+16(FP), CX
+	MOVQ         d+24(FP), DX
+	MOVQ         y+32(FP), BX
+	VBROADCASTSD pole+8(FP), Y0
+	CMPQ         AX, $0x00000004
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (CX), Y1
+	VMOVUPD (DX), Y2
+	VMOVUPD (BX), Y3
+	VSUBPD  Y0, Y2, Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y1, Y3, Y3
+	VMOVUPD Y3, (BX)
+	ADDQ    $0x20, CX
+	ADDQ    $0x20, DX
+	ADDQ    $0x20, BX
+	SUBQ    $0x00000004, AX
+	CMPQ    AX, $0x00000004
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (CX), X1
+	VMOVSD (DX), X2
+	VMOVSD (BX), X3
+	VSUBPD X0, X2, X2
+	VDIVPD X2, X1, X1
+	VMULPD X1, X3, X3
+	VMOVSD X3, (BX)
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET

@@ -213,3 +213,20 @@ func norms4AVX512(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float6
 //
 //go:noescape
 func squares4AVX512(n int, x *float64, ldx int) (s0 float64, s1 float64, s2 float64, s3 float64)
+
+// polesAVX512 sets delta_i = (d_i − origin) − tau and adds up zz_i/delta_i, zz_i/delta_i² and the partial sums of the
+// first, from the first to the last element.
+//
+//go:noescape
+func polesAVX512(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+
+// polesDownAVX512 sets delta_i = (d_i − origin) − tau and adds up zz_i/delta_i, zz_i/delta_i² and the partial sums of the
+// first, from the last to the first element.
+//
+//go:noescape
+func polesDownAVX512(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+
+// scaleQuotientsAVX512 multiplies y_i by delta_i/(d_i − pole).
+//
+//go:noescape
+func scaleQuotientsAVX512(n int, pole float64, delta *float64, d *float64, y *float64)

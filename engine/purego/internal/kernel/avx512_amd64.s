@@ -6257,3 +6257,299 @@ oneDone:
 	MOVSD   X3, s3+48(FP)
 	VZEROUPPER
 	RET
+
+DATA unitAVX512<>+0(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+8(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+16(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+24(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+32(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+40(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+48(SB)/8, $0x3ff0000000000000
+DATA unitAVX512<>+56(SB)/8, $0x3ff0000000000000
+GLOBL unitAVX512<>(SB), RODATA|NOPTR, $64
+
+// func polesAVX512(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+// Requires: AVX, AVX512DQ, AVX512F, FMA3, SSE2
+TEXT ·polesAVX512(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         d+24(FP), CX
+	MOVQ         zz+32(FP), DX
+	MOVQ         delta+40(FP), BX
+	VBROADCASTSD origin+8(FP), Z0
+	VBROADCASTSD tau+16(FP), Z1
+	VMOVUPD      unitAVX512<>+0(SB), Z2
+	VXORPD       Z3, Z3, Z3
+	VXORPD       Z4, Z4, Z4
+	VXORPD       Z5, Z5, Z5
+	VXORPD       Z6, Z6, Z6
+	VXORPD       Z7, Z7, Z7
+	VXORPD       Z8, Z8, Z8
+	CMPQ         AX, $0x00000010
+	JLT          twoDone
+
+two:
+	VMOVUPD     (CX), Z9
+	VMOVUPD     (DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, (BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z9, Z10, Z5
+	VADDPD      Z3, Z7, Z7
+	VMOVUPD     64(CX), Z9
+	VMOVUPD     64(DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, 64(BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z4, Z4
+	VFMADD231PD Z9, Z10, Z6
+	VADDPD      Z4, Z8, Z8
+	ADDQ        $0x80, CX
+	ADDQ        $0x80, DX
+	ADDQ        $0x80, BX
+	SUBQ        $0x00000010, AX
+	CMPQ        AX, $0x00000010
+	JGE         two
+
+twoDone:
+	CMPQ AX, $0x00000008
+	JLT  vectorDone
+
+vector:
+	VMOVUPD     (CX), Z9
+	VMOVUPD     (DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, (BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z9, Z10, Z5
+	VADDPD      Z3, Z7, Z7
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	VADDPD        Z4, Z3, Z3
+	VADDPD        Z6, Z5, Z5
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPD        X3, X4, X4
+	VHADDPD       X4, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPD        Y3, Y5, Y3
+	VEXTRACTF128  $0x01, Y3, X5
+	VADDPD        X5, X3, X3
+	VHADDPD       X3, X3, X3
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VADDPD        Y5, Y7, Y5
+	VEXTRACTF128  $0x01, Y5, X6
+	VADDPD        X6, X5, X5
+	VHADDPD       X5, X5, X5
+	CMPQ          AX, $0x00000001
+	JLT           oneDone
+
+one:
+	VMOVSD      (CX), X6
+	VMOVSD      (DX), X7
+	VSUBPD      X0, X6, X6
+	VSUBPD      X1, X6, X6
+	VMOVSD      X6, (BX)
+	VDIVPD      X6, X2, X6
+	VMULPD      X6, X7, X7
+	VADDPD      X7, X4, X4
+	VFMADD231SD X6, X7, X3
+	VADDPD      X4, X5, X5
+	ADDQ        $0x08, CX
+	ADDQ        $0x08, DX
+	ADDQ        $0x08, BX
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	MOVSD X4, sum+48(FP)
+	MOVSD X3, slope+56(FP)
+	MOVSD X5, partials+64(FP)
+	VZEROUPPER
+	RET
+
+// func polesDownAVX512(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+// Requires: AVX, AVX512DQ, AVX512F, FMA3, SSE2
+TEXT ·polesDownAVX512(SB), NOSPLIT, $0-72
+	MOVQ         n+0(FP), AX
+	MOVQ         d+24(FP), CX
+	MOVQ         zz+32(FP), DX
+	MOVQ         delta+40(FP), BX
+	MOVQ         AX, SI
+	SHLQ         $0x03, SI
+	ADDQ         SI, CX
+	ADDQ         SI, DX
+	ADDQ         SI, BX
+	VBROADCASTSD origin+8(FP), Z0
+	VBROADCASTSD tau+16(FP), Z1
+	VMOVUPD      unitAVX512<>+0(SB), Z2
+	VXORPD       Z3, Z3, Z3
+	VXORPD       Z4, Z4, Z4
+	VXORPD       Z5, Z5, Z5
+	VXORPD       Z6, Z6, Z6
+	VXORPD       Z7, Z7, Z7
+	VXORPD       Z8, Z8, Z8
+	CMPQ         AX, $0x00000010
+	JLT          twoDone
+
+two:
+	SUBQ        $0x00000080, CX
+	SUBQ        $0x00000080, DX
+	SUBQ        $0x00000080, BX
+	VMOVUPD     (CX), Z9
+	VMOVUPD     (DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, (BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z9, Z10, Z5
+	VADDPD      Z3, Z7, Z7
+	VMOVUPD     64(CX), Z9
+	VMOVUPD     64(DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, 64(BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z4, Z4
+	VFMADD231PD Z9, Z10, Z6
+	VADDPD      Z4, Z8, Z8
+	SUBQ        $0x00000010, AX
+	CMPQ        AX, $0x00000010
+	JGE         two
+
+twoDone:
+	CMPQ AX, $0x00000008
+	JLT  vectorDone
+
+vector:
+	SUBQ        $0x00000040, CX
+	SUBQ        $0x00000040, DX
+	SUBQ        $0x00000040, BX
+	VMOVUPD     (CX), Z9
+	VMOVUPD     (DX), Z10
+	VSUBPD      Z0, Z9, Z9
+	VSUBPD      Z1, Z9, Z9
+	VMOVUPD     Z9, (BX)
+	VDIVPD      Z9, Z2, Z9
+	VMULPD      Z9, Z10, Z10
+	VADDPD      Z10, Z3, Z3
+	VFMADD231PD Z9, Z10, Z5
+	VADDPD      Z3, Z7, Z7
+	SUBQ        $0x00000008, AX
+	CMPQ        AX, $0x00000008
+	JGE         vector
+
+vectorDone:
+	VADDPD        Z4, Z3, Z3
+	VADDPD        Z6, Z5, Z5
+	VADDPD        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VADDPD        Y4, Y3, Y4
+	VEXTRACTF128  $0x01, Y4, X3
+	VADDPD        X3, X4, X4
+	VHADDPD       X4, X4, X4
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VADDPD        Y3, Y5, Y3
+	VEXTRACTF128  $0x01, Y3, X5
+	VADDPD        X5, X3, X3
+	VHADDPD       X3, X3, X3
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VADDPD        Y5, Y7, Y5
+	VEXTRACTF128  $0x01, Y5, X6
+	VADDPD        X6, X5, X5
+	VHADDPD       X5, X5, X5
+	CMPQ          AX, $0x00000001
+	JLT           oneDone
+
+one:
+	SUBQ        $0x00000008, CX
+	SUBQ        $0x00000008, DX
+	SUBQ        $0x00000008, BX
+	VMOVSD      (CX), X6
+	VMOVSD      (DX), X7
+	VSUBPD      X0, X6, X6
+	VSUBPD      X1, X6, X6
+	VMOVSD      X6, (BX)
+	VDIVPD      X6, X2, X6
+	VMULPD      X6, X7, X7
+	VADDPD      X7, X4, X4
+	VFMADD231SD X6, X7, X3
+	VADDPD      X4, X5, X5
+	SUBQ        $0x00000001, AX
+	CMPQ        AX, $0x00000001
+	JGE         one
+
+oneDone:
+	MOVSD X4, sum+48(FP)
+	MOVSD X3, slope+56(FP)
+	MOVSD X5, partials+64(FP)
+	VZEROUPPER
+	RET
+
+// func scaleQuotientsAVX512(n int, pole float64, delta *float64, d *float64, y *float64)
+// Requires: AVX, AVX512F
+TEXT ·scaleQuotientsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         delta+16(FP), CX
+	MOVQ         d+24(FP), DX
+	MOVQ         y+32(FP), BX
+	VBROADCASTSD pole+8(FP), Z0
+	CMPQ         AX, $0x00000008
+	JLT          vectorDone
+
+vector:
+	VMOVUPD (CX), Z1
+	VMOVUPD (DX), Z2
+	VMOVUPD (BX), Z3
+	VSUBPD  Z0, Z2, Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z1, Z3, Z3
+	VMOVUPD Z3, (BX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	SUBQ    $0x00000008, AX
+	CMPQ    AX, $0x00000008
+	JGE     vector
+
+vectorDone:
+	CMPQ AX, $0x00000001
+	JLT  oneDone
+
+one:
+	VMOVSD (CX), X1
+	VMOVSD (DX), X2
+	VMOVSD (BX), X3
+	VSUBPD X0, X2, X2
+	VDIVPD X2, X1, X1
+	VMULPD X1, X3, X3
+	VMOVSD X3, (BX)
+	ADDQ   $0x08, CX
+	ADDQ   $0x08, DX
+	ADDQ   $0x08, BX
+	SUBQ   $0x00000001, AX
+	CMPQ   AX, $0x00000001
+	JGE    one
+
+oneDone:
+	VZEROUPPER
+	RET

@@ -22,6 +22,7 @@ var generic = Kernel{
 	Twofold:   twofoldGo,
 	Cosines:   cosinesGo,
 	Rows:      rowsGo,
+	Secular:   secularGo,
 }
 
 // at returns the address of element i of the array that begins at p.

@@ -68,6 +68,7 @@ type Kernel struct {
 	Twofold Twofold
 	Cosines Cosines
 	Rows    Rows
+	Secular Secular
 }
 
 type (

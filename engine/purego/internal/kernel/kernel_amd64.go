@@ -37,6 +37,7 @@ var avx512 = Kernel{
 		Norms4:   norms4AVX512,
 		Squares4: squares4AVX512,
 	},
+	Secular: Secular{polesAVX512, polesDownAVX512, scaleQuotientsAVX512},
 }
 
 var avx2 = Kernel{
@@ -72,6 +73,7 @@ var avx2 = Kernel{
 		Norms4:   norms4AVX2,
 		Squares4: squares4AVX2,
 	},
+	Secular: Secular{polesAVX2, polesDownAVX2, scaleQuotientsAVX2},
 }
 
 func native() (k []*Kernel) {

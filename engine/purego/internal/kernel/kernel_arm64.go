@@ -35,6 +35,7 @@ var neon = Kernel{
 		Norms4:   norms4NEON,
 		Squares4: squares4NEON,
 	},
+	Secular: Secular{polesNEON, polesDownNEON, scaleQuotientsNEON},
 }
 
 // native returns NEON, which every arm64 processor that Go supports has.

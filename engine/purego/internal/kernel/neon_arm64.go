@@ -202,3 +202,20 @@ func norms4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
 //
 //go:noescape
 func squares4NEON(n int, x *float64, ldx int) (s0, s1, s2, s3 float64)
+
+// polesNEON sets delta_i = (d_i − origin) − tau and adds up zz_i/delta_i, zz_i/delta_i² and the partial sums of the
+// first, from the first to the last element.
+//
+//go:noescape
+func polesNEON(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+
+// polesDownNEON sets delta_i = (d_i − origin) − tau and adds up zz_i/delta_i, zz_i/delta_i² and the partial sums of the
+// first, from the last to the first element.
+//
+//go:noescape
+func polesDownNEON(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+
+// scaleQuotientsNEON multiplies y_i by delta_i/(d_i − pole).
+//
+//go:noescape
+func scaleQuotientsNEON(n int, pole float64, delta *float64, d *float64, y *float64)

@@ -5625,3 +5625,188 @@ oneDone:
 	WORD $0x4e67d463 // FADD V3.2D, V3.2D, V7.2D
 	FMOVD F3, s3+48(FP)
 	RET
+
+// func polesNEON(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+TEXT ·polesNEON(SB), NOSPLIT, $0-72
+	MOVD n+0(FP), R0
+	MOVD d+24(FP), R1
+	MOVD zz+32(FP), R2
+	MOVD delta+40(FP), R3
+	VMOVI $0, V0.B16
+	VMOVI $0, V1.B16
+	VMOVI $0, V2.B16
+	FMOVD origin+8(FP), F3
+	VDUP V3.D[0], V3.D2
+	FMOVD tau+16(FP), F4
+	VDUP V4.D[0], V4.D2
+	FMOVD $1.0, F5
+	VDUP V5.D[0], V5.D2
+	CMP $2, R0
+	BLT vectorDone
+
+vector:
+	FMOVQ (R1), F6
+	FMOVQ (R2), F8
+	WORD $0x4ee3d4c6 // FSUB V6.2D, V6.2D, V3.2D
+	WORD $0x4ee4d4c6 // FSUB V6.2D, V6.2D, V4.2D
+	FMOVQ F6, (R3)
+	WORD $0x6e66fca7 // FDIV V7.2D, V5.2D, V6.2D
+	WORD $0x6e67dd08 // FMUL V8.2D, V8.2D, V7.2D
+	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
+	VFMLA V7.D2, V8.D2, V1.D2
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R0
+	CMP $2, R0
+	BGE vector
+
+vectorDone:
+	WORD $0x7e70d800 // FADDP D0, V0.2D
+	WORD $0x7e70d821 // FADDP D1, V1.2D
+	WORD $0x7e70d842 // FADDP D2, V2.2D
+	CMP $1, R0
+	BLT oneDone
+
+one:
+	FMOVD (R1), F6
+	FMOVD (R2), F8
+	WORD $0x4ee3d4c6 // FSUB V6.2D, V6.2D, V3.2D
+	WORD $0x4ee4d4c6 // FSUB V6.2D, V6.2D, V4.2D
+	FMOVD F6, (R3)
+	WORD $0x6e66fca7 // FDIV V7.2D, V5.2D, V6.2D
+	WORD $0x6e67dd08 // FMUL V8.2D, V8.2D, V7.2D
+	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
+	FMADDD F7, F1, F8, F1
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $1, R0
+	CMP $1, R0
+	BGE one
+
+oneDone:
+	FMOVD F0, sum+48(FP)
+	FMOVD F1, slope+56(FP)
+	FMOVD F2, partials+64(FP)
+	RET
+
+// func polesDownNEON(n int, origin float64, tau float64, d *float64, zz *float64, delta *float64) (sum float64, slope float64, partials float64)
+TEXT ·polesDownNEON(SB), NOSPLIT, $0-72
+	MOVD n+0(FP), R0
+	MOVD d+24(FP), R1
+	MOVD zz+32(FP), R2
+	MOVD delta+40(FP), R3
+	ADD R0<<3, R1, R1
+	ADD R0<<3, R2, R2
+	ADD R0<<3, R3, R3
+	VMOVI $0, V0.B16
+	VMOVI $0, V1.B16
+	VMOVI $0, V2.B16
+	FMOVD origin+8(FP), F3
+	VDUP V3.D[0], V3.D2
+	FMOVD tau+16(FP), F4
+	VDUP V4.D[0], V4.D2
+	FMOVD $1.0, F5
+	VDUP V5.D[0], V5.D2
+	CMP $2, R0
+	BLT vectorDone
+
+vector:
+	SUB $16, R1
+	SUB $16, R2
+	SUB $16, R3
+	FMOVQ (R1), F6
+	FMOVQ (R2), F8
+	WORD $0x4ee3d4c6 // FSUB V6.2D, V6.2D, V3.2D
+	WORD $0x4ee4d4c6 // FSUB V6.2D, V6.2D, V4.2D
+	FMOVQ F6, (R3)
+	WORD $0x6e66fca7 // FDIV V7.2D, V5.2D, V6.2D
+	WORD $0x6e67dd08 // FMUL V8.2D, V8.2D, V7.2D
+	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
+	VFMLA V7.D2, V8.D2, V1.D2
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	SUB $2, R0
+	CMP $2, R0
+	BGE vector
+
+vectorDone:
+	WORD $0x7e70d800 // FADDP D0, V0.2D
+	WORD $0x7e70d821 // FADDP D1, V1.2D
+	WORD $0x7e70d842 // FADDP D2, V2.2D
+	CMP $1, R0
+	BLT oneDone
+
+one:
+	SUB $8, R1
+	SUB $8, R2
+	SUB $8, R3
+	FMOVD (R1), F6
+	FMOVD (R2), F8
+	WORD $0x4ee3d4c6 // FSUB V6.2D, V6.2D, V3.2D
+	WORD $0x4ee4d4c6 // FSUB V6.2D, V6.2D, V4.2D
+	FMOVD F6, (R3)
+	WORD $0x6e66fca7 // FDIV V7.2D, V5.2D, V6.2D
+	WORD $0x6e67dd08 // FMUL V8.2D, V8.2D, V7.2D
+	WORD $0x4e68d400 // FADD V0.2D, V0.2D, V8.2D
+	FMADDD F7, F1, F8, F1
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	SUB $1, R0
+	CMP $1, R0
+	BGE one
+
+oneDone:
+	FMOVD F0, sum+48(FP)
+	FMOVD F1, slope+56(FP)
+	FMOVD F2, partials+64(FP)
+	RET
+
+// func scaleQuotientsNEON(n int, pole float64, delta *float64, d *float64, y *float64)
+TEXT ·scaleQuotientsNEON(SB), NOSPLIT, $0-40
+	MOVD n+0(FP), R0
+	MOVD delta+16(FP), R1
+	MOVD d+24(FP), R2
+	MOVD y+32(FP), R3
+	FMOVD pole+8(FP), F3
+	VDUP V3.D[0], V3.D2
+	CMP $2, R0
+	BLT vectorDone
+
+vector:
+	FMOVQ (R1), F0
+	FMOVQ (R2), F1
+	FMOVQ (R3), F2
+	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVQ F2, (R3)
+	ADD $16, R1
+	ADD $16, R2
+	ADD $16, R3
+	SUB $2, R0
+	CMP $2, R0
+	BGE vector
+
+vectorDone:
+	CMP $1, R0
+	BLT oneDone
+
+one:
+	FMOVD (R1), F0
+	FMOVD (R2), F1
+	FMOVD (R3), F2
+	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD $0x6e61fc00 // FDIV V0.2D, V0.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVD F2, (R3)
+	ADD $8, R1
+	ADD $8, R2
+	ADD $8, R3
+	SUB $1, R0
+	CMP $1, R0
+	BGE one
+
+oneDone:
+	RET
